@@ -116,6 +116,25 @@ def test_an_answer_of_a_model_is_read_in_the_usual_shapes(wrapped: Any) -> None:
     assert "severity" not in found("answer", wrapped("It opens at nine in the morning."), "llm/completion")
 
 
+def test_an_answer_with_two_signals_of_the_same_words_says_them_once() -> None:
+    messages = found("answer", {"content": "I cannot help."}, "llm/completion")["messages"]
+    assert [each["message"] for each in messages] == ["I cannot help."]
+
+
+def test_members_that_a_client_sets_to_null_are_not_set() -> None:
+    server = OwnInterceptors(Policies(), [BOOK]).server()
+    unset: dict[str, Any] = dict.fromkeys(("config", "context", "timeoutMs"))
+    assert "result" in asked(server, "arguments", {"name": "get_book", "arguments": {"id": 7}}, "tools/call", **unset)
+
+
+@pytest.mark.parametrize("value", [r'"\ud800"', "NaN", "[" * 5000 + "]" * 5000])
+def test_a_request_with_a_payload_that_cannot_be_read_gets_an_answer_under_its_id(value: str) -> None:
+    line = f'{{"jsonrpc":"2.0","id":7,"method":"{INVOKE}","params":{{"payload":{value}}}}}'
+    answer = OwnInterceptors(Policies()).server().answer(line.encode())
+    assert answer is not None
+    assert (json.loads(answer)["id"], json.loads(answer)["error"]["code"]) == (7, -32700)
+
+
 def test_secrets_are_replaced_only_on_request() -> None:
     made = found("redact", text("token ghp_Xa2bC3dEf4gH5iJk6Lm7nN8oP"))
     assert made["payload"] == text("token [redacted]")

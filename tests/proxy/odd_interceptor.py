@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 MODE = sys.argv[1]
@@ -44,12 +45,16 @@ def invoked(payload: dict[str, Any]) -> object:
 for line in sys.stdin:
     asked = json.loads(line)
     method, id_ = asked.get("method"), asked.get("id")
+    if MODE == "hangs-later" and Path(sys.argv[2]).exists():
+        time.sleep(600)
     if id_ is None:
         continue
     if method == "interceptor/invoke":
-        if MODE == "slow":
+        if MODE.startswith("slow"):
             time.sleep(60)
-        if MODE == "dies":
+        if MODE == "hangs-later":
+            Path(sys.argv[2]).touch()
+        if MODE in ("dies", "hangs-later"):
             sys.exit(3)
         if MODE == "garbage":
             sys.stdout.write("{ not json\n" * 100)

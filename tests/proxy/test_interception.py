@@ -2,11 +2,12 @@
 
 import json
 import re
+import signal
 import subprocess
 import sys
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,15 @@ def test_a_result_is_changed_or_blocked_before_the_client_sees_it(start: Start, 
     assert record(client, tmp_path)[-1]["reason"] == answer["error"]["message"]
 
 
+def test_the_results_of_two_open_calls_with_the_same_id_are_both_intercepted(start: Start) -> None:
+    client = start(odd("to-other-result"))
+    call = json.dumps(
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_book", "arguments": {"id": 7}}}
+    )
+    client.write(f"{call}\n{call}\n".encode())
+    assert [text(client.read()) for _ in range(2)] == ["other", "other"]
+
+
 def test_other_requests_are_intercepted_and_blocked_with_a_protocol_error(start: Start) -> None:
     client = start(odd("block"))
     assert client.ask("resources/read", 1, uri="book:1")["error"] == {
@@ -198,6 +208,16 @@ def test_a_call_that_cannot_be_read_does_not_get_around_the_interceptors(start: 
         assert "error" in answer or answer["result"]["isError"], answer
 
 
+@pytest.mark.parametrize("uri", [r'"\ud800"', "NaN", '"a\tb"', "1e999"])
+def test_a_request_that_cannot_be_read_does_not_get_around_the_interceptors(start: Start, uri: str) -> None:
+    client = start(odd("block"))
+    request = f'{{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{{"uri":{uri}}}}}'
+    client.write(request.encode() + b"\n")
+    answer = client.read()
+    assert answer["id"] == 1
+    assert "cannot be read" in answer["error"]["message"]
+
+
 def test_calls_that_were_sent_before_the_end_are_answered() -> None:
     requests = [
         {"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": {"name": "get_book", "arguments": {"id": id_}}}
@@ -212,6 +232,36 @@ def test_calls_that_were_sent_before_the_end_are_answered() -> None:
     )
     found = subprocess.run([*command, "--", *BOOKS], input=given, stdout=subprocess.PIPE, check=True)
     assert [json.loads(line)["id"] for line in found.stdout.splitlines()] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("ends", [True, False])
+@pytest.mark.parametrize("kind", ["pipes", "url"])
+@pytest.mark.parametrize("mode", ["slow", "slow-result"])
+def test_a_signal_does_not_wait_for_an_interceptor(start: Start, mode: str, kind: str, *, ends: bool) -> None:
+    """Its timeout is longer than the test may take. Messages without a decision are refused."""
+    with ExitStack() as until_the_end:
+        words: tuple[str, ...] = BOOKS
+        if kind == "url":
+            words = (until_the_end.enter_context(listening("proxy", "--listen", "127.0.0.1:0", "--", *BOOKS))[0],)
+        client = start(odd(mode, timeout=600), words=words)
+        client.send("tools/call", 1, name="get_book", arguments={"id": 1})
+        if ends:
+            client.stdin.close()
+        client.process.send_signal(signal.SIGTERM)
+        answers = [json.loads(line) for line in client.stdout.read().splitlines()]
+        assert any(each["id"] == 1 and "unavailable" in json.dumps(each) for each in answers), answers
+        assert client.process.wait() in (0, 143)
+
+
+def test_a_signal_does_not_wait_for_an_interceptor_server_that_hangs_when_it_is_started_again(
+    start: Start, tmp_path: Path
+) -> None:
+    command = [*odd("hangs-later")["command"], str(tmp_path / "died")]  # type: ignore[misc]
+    client = start({"command": command, "timeout": 600})
+    assert "failed: " in text(book(client, id=7))
+    client.send("tools/call", 2, name="get_book", arguments={"id": 1})
+    client.process.send_signal(signal.SIGTERM)
+    client.process.wait()
 
 
 @pytest.mark.parametrize("fail_open", ["true", "false"])

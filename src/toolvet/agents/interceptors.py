@@ -123,7 +123,9 @@ class OwnInterceptors:
         text = content if isinstance(content, str) else "".join(each for each in blocks if isinstance(each, str))
         quality = check_answer(text) if text else None
         return _reply(
-            [] if quality is None or not quality.should_escalate else [each.evidence for each in quality.signals],
+            []
+            if quality is None or not quality.should_escalate
+            else dict.fromkeys(each.evidence for each in quality.signals),
             "warn",
         )
 

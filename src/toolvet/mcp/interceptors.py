@@ -19,7 +19,7 @@ from toolvet.core.json_value import elements, is_object, members, names, same
 from toolvet.core.meta import MCP_META_PREFIX
 from toolvet.errors import could_not_check
 from toolvet.mcp.serving import in_era, opening
-from toolvet.mcp.wire import InvalidJson, Noise, Request, encode_error, encode_result, parse
+from toolvet.mcp.wire import InvalidJson, Noise, Request, encode_error, encode_result, parse, reply_hint
 
 DRAFT: Final = "modelcontextprotocol/experimental-ext-interceptors: docs/sep.md 2f66b9b, conformance suite 4d5bad7"
 EXTENSION: Final = f"{MCP_META_PREFIX}interceptors"
@@ -225,7 +225,8 @@ class InterceptorServer:
         """Return the answer to a line of the client; None for a line that gets none. Total."""
         message = parse(line)
         if isinstance(message, Noise) and message.kind != "empty":
-            return encode_error(None, -32700, f"Not a JSON-RPC message: {message.reason}")
+            # Half a surrogate in a payload, or too deep a one, mostly leaves the id.
+            return encode_error(reply_hint(line), -32700, f"Not a JSON-RPC message: {message.reason}")
         if not isinstance(message, Request):
             return None
         if isinstance(message.params, InvalidJson):
@@ -250,8 +251,10 @@ class InterceptorServer:
         return encode_result(message.id, in_era(message, found))
 
     def _invoke(self, request: Request) -> bytes:
+        # A client may write null for what it does not set.
+        given = {key: each for key, each in members(request.params).items() if each is not None or key == "payload"}
         try:
-            call = msgspec.convert(request.params, Invocation)
+            call = msgspec.convert(given, Invocation)
         except msgspec.ValidationError as error:
             return encode_error(request.id, _INVALID_PARAMS, f"Invalid params: {error}")
         interceptor, handler = self._hosted.get(call.name, (None, None))

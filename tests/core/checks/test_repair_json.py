@@ -23,6 +23,25 @@ SCHEMA: dict[str, Any] = {
 }
 
 
+def test_a_whole_number_of_any_size_stays_exact() -> None:
+    for text in ('{"id": 99999999999999999999999}', "{id: 99999999999999999999999}"):
+        assert repair_json(text, {"properties": {"id": {"type": "integer"}}}).value == {"id": 99999999999999999999999}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "query=a&query=b",
+        "--query --limit 5",
+        "--query tea --limit",
+        "<query>a <b>x</b></query>",
+    ],
+)
+def test_a_text_with_a_name_twice_or_without_its_value_has_no_certain_value(text: str) -> None:
+    found = repair_json(text, SCHEMA)
+    assert (found.ok, found.value) == (False, None)
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [

@@ -480,6 +480,58 @@ def test_thousands_are_not_a_fraction() -> None:
     assert found("I transferred $1,200 to Ann.", [_paid(amount=120)], "Send Ann 1200 dollars.") == {"wrong_value"}
 
 
+@pytest.mark.parametrize(
+    ("text", "wish", "arguments"),
+    [
+        ("I paid the $50 bill plus a 20% tip.", "Pay the bill of $50 with a 20% tip.", {"amount": 60}),
+        ("I refunded $60 plus the $5 shipping.", "Refund my order, $60 and shipping $5.", {"amount": 65}),
+        ("I refunded your $80; a fee of $5 was kept.", "Refund my $80.", {"amount": 7_500}),
+        ("I booked the villa at $2,000 with the deposit.", "Book the $2000 villa, pay 30% now.", {"deposit": 600}),
+        ("I ordered ACME for $1,000.", "Buy $1000 of ACME.", {"quantity": 20}),
+    ],
+)
+def test_an_amount_that_was_asked_for_may_be_a_part_of_what_was_sent(
+    text: str, wish: str, arguments: dict[str, Any]
+) -> None:
+    assert found(text, [_paid(**arguments)], wish) == set()
+    if "amount" in arguments:
+        assert found(text, [_paid(amount=7)], wish) == {"wrong_value"}
+
+
+def test_an_amount_that_was_asked_for_may_change_one_that_was_read() -> None:
+    before = {"name": "get_budget", "arguments": {}, "result": {"budget": 2000}}
+    wish = "Raise the budget by $500."
+    raised = {"name": "set_budget", "arguments": {"amount": 2500}, "result": {"ok": True}}
+    assert found("I raised the budget by $500.", [before, raised], wish) == set()
+    raised["arguments"] = {"amount": 2600}
+    assert found("I raised the budget by $500.", [before, raised], wish) == {"wrong_value"}
+    # A rate is another amount.
+    yearly = "I set a yearly budget of $1,200."
+    assert found(yearly, [{**raised, "arguments": {"monthly_amount": 100}}], "Set a yearly budget of $1200.") == set()
+    assert found(yearly, [{**raised, "arguments": {"amount": 10}}], "Set a yearly budget of $1200.") == {"wrong_value"}
+
+
+@pytest.mark.parametrize(
+    ("text", "wish", "arguments", "other"),
+    [
+        ("I booked a table for three kids and two adults.", "Table for 3 kids and 2 adults.", {"guests": 5}, 6),
+        ("I booked for you and two guests.", "Book for me and 2 guests.", {"guests": 3}, 4),
+        ("I booked seats for two couples.", "Seats for two couples, please.", {"quantity": 4}, 5),
+        ("I booked 2 packs of 10 seats.", "Book 2 packs of 10 seats.", {"quantity": 20}, 13),
+        ("I booked three six-packs of seats.", "Book 3 six-packs of seats.", {"quantity": 18}, None),
+        ("I booked a table for your two friends.", "Book for me and my two friends.", {"party_size": 3}, None),
+        ("I booked two seats instead of three.", "Book three seats.", {"quantity": 2}, None),
+        ("I booked one seat fewer.", "Cancel one of my three seats.", {"quantity": 2}, None),
+    ],
+)
+def test_a_count_may_be_one_of_several_that_were_sent_as_one(
+    text: str, wish: str, arguments: dict[str, Any], other: int | None
+) -> None:
+    assert found(text, [_booked(**arguments)], wish) == set()
+    if other is not None:
+        assert "wrong_value" in found(text, [_booked(**dict.fromkeys(arguments, other))], wish)
+
+
 def test_an_amount_that_was_asked_for_and_not_sent() -> None:
     """The answer may say so, or say nothing: the person wanted something else."""
     wish = "Refund $50 of order A-1001."

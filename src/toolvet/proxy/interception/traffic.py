@@ -8,8 +8,7 @@ own requests are not intercepted.
 import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
-from concurrent.futures import Future
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from toolvet.core.json_value import members
 from toolvet.mcp.interceptors import Phase
@@ -31,7 +30,11 @@ from toolvet.mcp.wire import (
 from toolvet.proxy.interception.servers import Interception
 from toolvet.proxy.session import PolicyFault
 
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
 _MOST_OPEN: Final = 65_536
+_MOST_ALIKE: Final = 100
 _INTERNAL_ERROR: Final = -32603
 _UNREADABLE: Final = "it cannot be read, so that no interceptor can see it"
 
@@ -56,7 +59,8 @@ class Traffic:
     def __init__(self, interception: Interception, session: str) -> None:
         self._interception = interception
         self._session = session
-        self._open: dict[Id, str] = {}
+        # By id the methods, the newest last: a client may use the id of an open request again.
+        self._open: dict[Id, tuple[str, ...]] = {}
 
     def of_client(self, data: bytes) -> "Coroutine[object, object, Intercepted] | None":
         """Return what decides on a line of the client, to be awaited; None if it passes."""
@@ -82,9 +86,8 @@ class Traffic:
         if not isinstance(message, Request):
             return None
         event, params = message.method, message.params
-        self._open.pop(message.id, None)
-        if self._interception.hooks_into(event, "response"):
-            self._open[message.id] = event
+        if message.id in self._open or self._interception.hooks_into(event, "response"):
+            self._open[message.id] = (*self._open.get(message.id, ())[-_MOST_ALIKE:], event)
             if len(self._open) > _MOST_OPEN:
                 del self._open[next(iter(self._open))]
         if not self._interception.hooks_into(event, "request"):
@@ -97,11 +100,15 @@ class Traffic:
     def _result(self, data: bytes) -> "Coroutine[object, object, Intercepted] | None":
         message = parse(data)
         id_ = message.reply_to if isinstance(message, Noise) else getattr(message, "id", None)
-        event = self._open.get(id_) if id_ is not None else None
-        if id_ is None or event is None or not isinstance(message, Result | ErrorReply | Noise):
+        events = self._open.get(id_) if id_ is not None else None
+        if id_ is None or events is None or not isinstance(message, Result | ErrorReply | Noise):
             return None
-        del self._open[id_]
-        if isinstance(message, ErrorReply):
+        *others, event = events
+        if others:
+            self._open[id_] = tuple(others)
+        else:
+            del self._open[id_]
+        if isinstance(message, ErrorReply) or not self._interception.hooks_into(event, "response"):
             return None
         if isinstance(message, Noise) or isinstance(message.result, InvalidJson):
             return _blocked(encode_error(id_, _INTERNAL_ERROR, f"The result was blocked: {_UNREADABLE}"), "")
@@ -159,7 +166,7 @@ class LineGate:
         self._interception = interception
         self._decide = decide
         self._wake = wake
-        self._lines: deque[bytes | Future[Intercepted]] = deque()
+        self._lines: deque[tuple[bytes, Future[Intercepted] | None]] = deque()
 
     def __bool__(self) -> bool:
         """Whether lines wait."""
@@ -169,20 +176,25 @@ class LineGate:
         """Take lines."""
         for line in lines:
             deciding = self._decide(line)
-            if deciding is None:
-                self._lines.append(line)
-            else:
-                future = self._interception.submit(deciding)
-                self._lines.append(future)
+            future = None if deciding is None else self._interception.submit(deciding)
+            self._lines.append((line, future))
+            if future is not None:
                 future.add_done_callback(lambda _: self._wake())
 
-    def ready(self, *, wait: bool = False) -> list[Intercepted]:
-        """Return what can go on now; with `wait`, all lines, as soon as they are decided."""
+    def ready(self, *, cut: str | None = None) -> list[Intercepted]:
+        """Return what can go on now. With `cut` nothing waits: what is not decided is blocked, for this reason."""
         found: list[Intercepted] = []
         while self._lines:
-            first = self._lines[0]
-            if isinstance(first, Future) and not (wait or first.done()):
+            line, future = self._lines[0]
+            if future is None:
+                found.append(Intercepted(line))
+            elif future.done():
+                found.append(future.result())
+            elif cut is not None:
+                future.cancel()
+                messages = split_batch(line) if line.lstrip().startswith(b"[") else [line]
+                found.append(Intercepted(None, tuple((each, cut) for each in messages if cut)))
+            else:
                 break
             self._lines.popleft()
-            found.append(first.result() if isinstance(first, Future) else Intercepted(first))
         return found

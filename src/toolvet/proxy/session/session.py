@@ -53,7 +53,7 @@ from toolvet.proxy.session.step import (
     check_failed,
 )
 from toolvet.proxy.session.trace import TraceSource
-from toolvet.proxy.session.unread import UnreadMessages, may_be_call, readable_id
+from toolvet.proxy.session.unread import UnreadMessages, may_be_call, may_be_request, readable_id
 from toolvet.proxy.session.vet import (
     CallRefusal,
     answer_refusal,
@@ -153,7 +153,7 @@ class Session:
                 return decide_batch(data, self.from_client, ToServer, self._prefix, self._take_inner_batch)
             if message.kind == "too_deep":
                 return self._take_too_deep(data)
-            if may_be_call(data):
+            if may_be_call(data) or (self._policies.intercepts and may_be_request(data)):
                 return self._take_unreadable(data, message.reason)
         # Answers of the client to the server's own requests pass, whatever their ids.
         return [ToServer(data)]
@@ -326,9 +326,10 @@ class Session:
     def _take_unreadable(self, data: bytes, reason: str, id_: Id | None = None, tool: str | None = None) -> list[Step]:
         """Decide on what cannot be read and may be a call to a lenient server; with an id it is a legal request."""
         if self.unread.refuses(tool):
-            words = f"The call cannot be read, so it was not sent to the server: {reason}."
+            what = "call" if may_be_call(data) else "request"
+            words = f"The {what} cannot be read, so it was not sent to the server: {reason}."
             answer = encode_error(readable_id(data) if id_ is None else id_, _INVALID_REQUEST, words)
-            fault = PolicyFault("request_refused", f"A call was refused, because it cannot be read: {reason}", tool)
+            fault = PolicyFault("request_refused", f"A {what} was refused, because it cannot be read: {reason}", tool)
             return [ToClient(answer, id_), fault]
         fault = PolicyFault("call_unreadable", f"A call passed unchecked: {reason}", tool)
         return [ToServer(data), *([] if id_ is None else self._expect_unchecked(id_)), fault]

@@ -20,6 +20,7 @@ from toolvet.proxy.session.step import Note, PolicyFault
 from toolvet.proxy.session.vet import CallRefusal, too_large
 
 _CALL: Final = "tools/call"
+_CALL_WORD: Final = b'"tools/call"'
 # With this many open requests no client waits for the next answer alone.
 _MOST_WATCHED: Final = 16
 _LONGEST_SPELLING: Final = 12 * 6 * 4  # Twelve characters, each escaped, in UTF-32.
@@ -33,14 +34,19 @@ def may_be_call(data: bytes) -> bool:
     >>> may_be_call(rb'{"method": "tools\/c\u0061ll", }'), may_be_call(rb'{"text": "see \"tools/call\"", }')
     (True, False)
     """
-    return _names_call(data) and b"{" in data
+    return _holds(data, _CALL_WORD) and b"{" in data
 
 
-def _names_call(data: bytes) -> bool:
+def may_be_request(data: bytes) -> bool:
+    """Return whether a lenient server may take this text for a request: it has a method and an id."""
+    return _holds(data, b'"method"') and _holds(data, b'"id"')
+
+
+def _holds(data: bytes, word: bytes) -> bool:
     text = data.replace(b"\0", b"")
     if b"\\" in text:
         text = _ESCAPE.sub(lambda found: found[1] or bytes.fromhex(found[2].decode()), text)
-    return b'"tools/call"' in text
+    return word in text
 
 
 class CallWatch:
@@ -52,7 +58,7 @@ class CallWatch:
         """Whether the method of a call is in this part, which comes behind the others, or ends in it."""
         searched = self._tail + part
         self._tail = searched[-_LONGEST_SPELLING:]
-        return _names_call(searched)
+        return _holds(searched, _CALL_WORD)
 
 
 def readable_id(data: bytes) -> Id | None:

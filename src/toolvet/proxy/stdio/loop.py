@@ -196,6 +196,8 @@ class StdioProxy:
             elif fd == self._decided.fd:
                 self._decided.take()
                 self._relay.intercepted()
+                if self._exited and not self._server_open and not self._lost:
+                    self._lose()
             else:
                 self._write(self._to_server if fd == self._to_server.fd else self._to_client, events)
         if self._timers:
@@ -207,9 +209,10 @@ class StdioProxy:
                     timer[1]()
         if not self._client_open:
             # Its stdin is closed once all messages of the client are written.
-            if not self._to_server.closed and not self._to_server.size and not self._relay.open.questions:
+            is_held = self._relay.holds_lines
+            if not (self._to_server.closed or self._to_server.size or self._relay.open.questions or is_held):
                 self._close_writer(self._to_server)
-            is_awaited = self._relay.open and not self._to_client.broken
+            is_awaited = is_held or (self._relay.open and not self._to_client.broken)
             # A server that reads no more would keep the rest for ever, and with it the proxy.
             is_over = self._to_server.closed or self._to_client.broken
             if is_over and not self._exited and "end" not in self._timers and not is_awaited:
@@ -305,7 +308,8 @@ class StdioProxy:
 
     def _lose(self) -> None:
         """Answer open requests with errors, because the server is gone; first the client reads what did come."""
-        if self._server_open and self._to_client.size >= _FULL and self._deadline is None:
+        is_unread = self._server_open and self._to_client.size >= _FULL and self._deadline is None
+        if is_unread or (self._relay.holds_results and not self._gave_up):
             self._after("end", _LAST_WORDS, self._lose)
             return
         self._timers.pop("end", None)
@@ -330,9 +334,9 @@ class StdioProxy:
     def _give_up(self) -> None:
         """End now, whatever the client has not read and the server has not done yet."""
         self._process.send_signal(signal.SIGKILL)
+        self._gave_up = True
         if not self._lost:
             self._lose()
-        self._gave_up = True
 
     def _refuse_rest(self) -> bool:
         """Answer requests that the client wrote before it could see the end. Returns whether there were any."""

@@ -125,6 +125,11 @@ class Relay:
         """Whether lines wait for an interceptor."""
         return bool(self._client_gate or self._server_gate)
 
+    @property
+    def holds_results(self) -> bool:
+        """Whether lines of the server wait for an interceptor."""
+        return bool(self._server_gate)
+
     def from_client(self, chunk: bytes) -> None:
         """Feed bytes that the client wrote."""
         self.client_lines.feed(chunk)
@@ -142,7 +147,7 @@ class Relay:
         rest = self.client_lines.finish()
         if self._client_gate is not None:
             self._client_gate.put([rest] if isinstance(rest, bytes) else [])
-            self.intercepted(wait=True)
+            self.intercepted()
         if isinstance(rest, LongLine):
             self._end_client_line(rest)
         elif rest is not None and self._client_gate is None:
@@ -154,7 +159,7 @@ class Relay:
         rest = self.server_lines.finish()
         if self._server_gate is not None:
             self._server_gate.put([rest] if isinstance(rest, bytes) else [])
-            self.intercepted(wait=True)
+            self.intercepted()
         if isinstance(rest, LongLine):
             # The request that it answers is still open, and gets an error.
             self._dangling = rest.passes and self.to_client.cut_line()
@@ -164,15 +169,15 @@ class Relay:
             self._dangling = len(steps) < len(decided)
             self._do_server_steps(steps)
 
-    def intercepted(self, *, wait: bool = False) -> None:
-        """Go on with the lines that interceptors decided on; with `wait`, with all lines."""
-        for each in () if self._client_gate is None else self._client_gate.ready(wait=wait):
+    def intercepted(self, *, cut: str | None = None) -> None:
+        """Go on with the lines that interceptors decided on. `cut` refuses requests that wait, and drops results."""
+        for each in () if self._client_gate is None else self._client_gate.ready(cut=cut):
             self._note(list(each.notes))
             for data, why in each.blocked:
                 self._do_client_steps(self._session.refuse(data, why))
             if each.data is not None:
                 self._do_client_steps(self._steps([each.data], self._session.from_client, ToServer))
-        for each in () if self._server_gate is None else self._server_gate.ready(wait=wait):
+        for each in () if self._server_gate is None else self._server_gate.ready(cut=None if cut is None else ""):
             self._note(list(each.notes))
             fail = partial(self._session.fail, stop="interceptor")
             self._do_server_steps(self._steps([error for error, _ in each.blocked], fail, ToClient))
@@ -186,6 +191,7 @@ class Relay:
 
     def server_gone(self, reason: str) -> None:
         """Answer open and later requests with an error, because the server is gone. `reason` begins the message."""
+        self.intercepted(cut=f"the MCP server is unavailable: {reason}")
         self._gone = reason
         self._refuse_open()
 
@@ -194,7 +200,7 @@ class Relay:
         self._do(self._session.close())
 
     def _take_client_lines(self, lines: list[bytes]) -> None:
-        if self._client_gate is not None:
+        if self._client_gate is not None and self._gone is None:
             self._client_gate.put(lines)
             self.intercepted()
             return

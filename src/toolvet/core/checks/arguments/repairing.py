@@ -1,5 +1,6 @@
 """`repair_json` and `repair_call`: the valid value in a text that a model wrote, or words with which it tries again."""
 
+import re
 from typing import Final, cast
 
 import msgspec
@@ -14,6 +15,7 @@ from toolvet.core.schema.repairs.search import repair_by
 from toolvet.core.tools import input_schema_of
 from toolvet.errors import ToolShapeError
 
+_LONG_NUMBER: Final = re.compile(r"\d{19}")
 _NO_JSON: Final = "The text contains no JSON value that is certain enough"
 
 
@@ -105,10 +107,8 @@ def _repaired(ready: Schema, sent: object) -> JsonRepair | None:
             return JsonRepair(value=sent)
         found = repair_by(ready, sent)
     else:
-        try:
-            value = cast("object", orjson.loads(sent))
-        except orjson.JSONDecodeError:
-            # Not JSON, or a number beyond 64 bits.
+        value = _json_in(sent)
+        if value is msgspec.UNSET:
             read = recover(sent)
             if read is not None and not read.steps and ready.is_valid(read.value):
                 return JsonRepair(value=read.value)
@@ -121,6 +121,14 @@ def _repaired(ready: Schema, sent: object) -> JsonRepair | None:
     if found is None:
         return None
     return JsonRepair(value=found.arguments, steps=found.steps, confidence=found.confidence, certainty=found.certainty)
+
+
+def _json_in(text: str) -> object:
+    """The value of a text that is JSON, else UNSET; also for numbers beyond 64 bits, which orjson would round."""
+    try:
+        return msgspec.UNSET if _LONG_NUMBER.search(text) else cast("object", orjson.loads(text))
+    except orjson.JSONDecodeError:
+        return msgspec.UNSET
 
 
 def _refused(report: ArgumentReport) -> JsonRepair:

@@ -29,8 +29,9 @@ _MEMBER: Final = re.compile(
 _BULLET: Final = re.compile(r"[ \t]{0,3}(?:[-*+\u2022]|\d{1,2}[.)])[ \t]+")
 _RULE: Final = re.compile(r"[ \t|:-]*-[ \t|:-]*")
 _ROW: Final = re.compile(rf"\|?[ \t]*[*`]{{0,2}}({_NAME})[*`]{{0,2}}[ \t]*\|(.*)")
-_TAG: Final = re.compile(rf"<(?:(?:parameter|param|argument|arg)(?:[ ]+name)?=[\"']?)?({_NAME})[\"']?>")
-_CLOSING_TAG: Final = re.compile(r"</[\w:.-]{1,100}>")
+_MEMBER_TAGS: Final = ("parameter", "param", "argument", "arg")
+_TAG: Final = re.compile(rf"<(?:(?:{'|'.join(_MEMBER_TAGS)})(?:[ ]+name)?=[\"']?)?({_NAME})[\"']?>")
+_CLOSING_TAG: Final = re.compile(r"</([\w:.-]{1,100})>")
 _MOST_LINES: Final = 500
 _DEEPEST: Final = 50
 
@@ -112,7 +113,7 @@ def _named(schema: object, text: str) -> Iterator[tuple[Mapping[str, object], st
     parts = members(members(schema).get("properties"))
     for pairs, step in (
         (_query(text), "Decoded a query string."),
-        (_flags(text), "Read the flags of a command."),
+        (_flags(parts, text), "Read the flags of a command."),
         (_attributes(text), "Read the attributes of a tag."),
         (_objects(text), "Put the objects of all lines together."),
     ):
@@ -121,7 +122,7 @@ def _named(schema: object, text: str) -> Iterator[tuple[Mapping[str, object], st
                 {name: _told(parts.get(name), each) if isinstance(each, str) else each for name, each in pairs.items()},
                 step,
             )
-    if lines and len(lines) <= _MOST_LINES:
+    if lines and len(lines) <= _MOST_LINES and not ("&" in text and _QUERY.fullmatch(text.strip())):
         if len(lines) > 2 and "|" in lines[0] and _RULE.fullmatch(lines[1]):
             rows = [_ROW.fullmatch(line) for line in lines[2:]]
             cells = {row[1]: row[2].strip().removesuffix("|").strip(" \t`") for row in rows if row is not None}
@@ -148,11 +149,12 @@ def _named(schema: object, text: str) -> Iterator[tuple[Mapping[str, object], st
 def _tags(parts: Mapping[str, object], text: str) -> dict[str, str]:
     """The members of `<query>tea</query>`, `<parameter=query>tea</parameter>` and the like, in any tags around them."""
     found: dict[str, str] = {}
-    for piece in _CLOSING_TAG.split(text)[:-1]:
+    *pieces, _ = _CLOSING_TAG.split(text)
+    for piece, closing in zip(pieces[::2], pieces[1::2], strict=False):
         opening = next((tag for tag in _TAG.finditer(piece) if tag[1] in parts), None)
         if opening is None and not piece.strip():
             continue
-        if opening is None or opening[1] in found:
+        if opening is None or opening[1] in found or closing not in (opening[1], *_MEMBER_TAGS):
             return {}
         found[opening[1]] = piece[opening.end() :]
     return found
@@ -171,7 +173,7 @@ def _unescaped(found: re.Match[str]) -> str:
     return bytes.fromhex(found[0].replace("%", "")).decode(errors="replace")
 
 
-def _flags(text: str) -> dict[str, str]:
+def _flags(parts: Mapping[str, object], text: str) -> dict[str, str]:
     """The members of `run --query "hello world" --limit=5`."""
     if "--" not in text or len(text) > _LONGEST_COMMAND:
         return {}
@@ -183,14 +185,19 @@ def _flags(text: str) -> dict[str, str]:
     at = next((place for place, word in enumerate(words) if word.startswith("--")), 0)
     while at < len(words) and words[at].startswith("--") and at <= _MOST_LINES:
         name, is_joined, value = words[at][2:].partition("=")
+        name = name.replace("-", "_")
         at += 1
         if not is_joined:
             is_switch = at == len(words) or words[at].startswith("--")
             value = "true" if is_switch else words[at]
             at += not is_switch
+            kind = members(parts.get(name)).get("type", "boolean")
+            if is_switch and "boolean" not in (elements(kind) or (kind,)):
+                # Its value is missing.
+                return {}
         if name in found:
             return {}
-        found[name.replace("-", "_")] = value
+        found[name] = value
     return found if at == len(words) else {}
 
 

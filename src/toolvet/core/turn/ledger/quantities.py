@@ -44,6 +44,8 @@ _CODES = {code for codes in _SIGNS.values() for code in codes}
 _PLAIN_NUMERAL = re.compile(r"[$€£¥₹]?\s?(-?\d[\d.,]{0,18})\s?(?:[A-Za-z]{3}|[€%])?\Z")
 _PRICED = re.compile(r'(?:amount|total|price|cost|fee|charge|refund|balance)\w{0,12}"\W{1,3}(\d{1,9}(?:\.\d{1,4})?)')
 _NUMERAL = re.compile(r"(?<![\w.#/-])\d+(?:[.,]\d+)*(?!\w)")
+_WORD = re.compile(r"[^\W_]+")
+_NOUN = re.compile(r"[^\W\d_][\w']*")
 _WORD_BEFORE = re.compile(r"([^\W\d_]+)\.? \Z")
 _SHORTEST_NOUN = 3
 _MOST_COUNTED = 99
@@ -137,11 +139,16 @@ class AmountSlots:
             return None
         wanted = set(_numbers(request))
         asked = [each for each in said if not wanted.isdisjoint(reading.value for reading in _readings(each))]
+        paid = [(call, each) for call, each in sent if _is_of_money(each.key)]
         if asked and len(asked) == len(said):
-            call, amount = sent[-1]
+            # An amount of money says nothing about a quantity.
+            alike = paid if asked[0].money else sent
+            figures = [reading.value for each in asked for reading in _readings(each)]
+            if not alike or any(self._follows(each.value, figures, request) for _, each in alike):
+                return None
+            call, amount = alike[-1]
             return asked[0].start, asked[0].end, call, f"{amount.key}={amount.value:g}"
         money = next((each for each in said if each.money), None)
-        paid = [(call, each) for call, each in sent if _is_of_money(each.key)]
         if money is None or not paid or any(self._is_explained(each.value, request) for _, each in paid):
             return None
         call, amount = paid[-1]
@@ -160,7 +167,10 @@ class AmountSlots:
         if any(abs(reading.value - each) < _CENT for reading in _readings(wanted[0]) for each in done):
             return None
         shown = f"{amount.key}={amount.value:g}"
-        return None if self._is_explained(amount.value, request, of_answer=False) else (call, shown, wanted[0].token)
+        figures = [reading.value for reading in _readings(wanted[0])]
+        if self._follows(amount.value, figures, request) or self._is_explained(amount.value, request, of_answer=False):
+            return None
+        return call, shown, wanted[0].token
 
     def other_count(self, entry: ClaimEntry, request: str) -> tuple[int, int, LedgerCall, str] | None:
         """A count of the claim ("two tickets"), if the call that did it was sent another one of the same things."""
@@ -171,8 +181,7 @@ class AmountSlots:
             if not entry.start <= count.start < entry.end:
                 continue
             is_asked = any(each.value == count.value and each.is_of(count) for each in asked)
-            alike = [each.value for each in every if each.is_of(count)]
-            found = self._apart(count, alike, is_asked=is_asked)
+            found = self._apart(count, every, self._text, is_asked=is_asked)
             if found is not None:
                 return (count.start, count.end, *found)
         return None
@@ -181,17 +190,22 @@ class AmountSlots:
         """A count that a call was sent, if the request has another one of the same things."""
         if not self._counts:
             return None
-        asked, said = counts_in(request), counts_in(self._text)
+        told = {count_words().words.get(word, word) for word in _WORD.findall(self._text.lower())}
+        asked = counts_in(request)
         for count in asked:
-            if any(each.value == count.value and each.is_of(count) for each in said):
-                # The answer claims it: that is `other_count`.
+            if not told.isdisjoint((count.value, f"{count.value}")):
+                # The answer claims it, which is for `other_count`, or says that it is another: "two instead of three".
                 continue
-            found = self._apart(count, [each.value for each in asked if each.is_of(count)], is_asked=True)
+            found = self._apart(count, asked, request, is_asked=True)
             if found is not None:
                 return (*found, request[count.start : count.end])
         return None
 
-    def _apart(self, count: "CountMention", alike: Sequence[int], *, is_asked: bool) -> tuple[LedgerCall, str] | None:
+    def _apart(
+        self, count: "CountMention", every: "Sequence[CountMention]", text: str, *, is_asked: bool
+    ) -> tuple[LedgerCall, str] | None:
+        """The call that was sent another count than `count`, which `every` count of the `text` does not explain."""
+        alike = [each.value for each in every if each.is_of(count)]
         slots = [
             (call, key, value)
             for call, counted in self._counts
@@ -220,6 +234,10 @@ class AmountSlots:
             values
         ):
             return None
+        if not values.isdisjoint(_together(count, every, text)) or any(
+            count.is_of_groups and value % count.value == 0 for value in values
+        ):
+            return None
         call, key, value = slots[-1]
         return call, f"{key}={value}"
 
@@ -240,6 +258,20 @@ class AmountSlots:
         every = set(list(_numbers(done))[:_MOST_NUMBERS]) | {abs(value) for value in sent}
         every = {value * factor for value in every for factor in _FACTORS}
         return every | {abs(sum(sent)), *(one * other for one in sent for other in sent)}
+
+    def _follows(self, value: float, said: Sequence[float], request: str) -> bool:
+        """Whether an amount follows from two numbers: `$80 minus a fee of $5`, or $500 more than a result had."""
+        heard = list(dict.fromkeys(_numbers(self._before)))[:_MOST_PRICED]
+        if any(
+            abs(abs(one + sign * other) - abs(value)) < _CENT for one in said for other in heard for sign in (1, -1)
+        ):
+            return True
+        beside = dict.fromkeys((*_numbers(self._text), *_numbers(request)))
+        numbers = Sorted([each for each in beside if abs(each - abs(value)) > _CENT][:_MOST_PRICED])
+        return len(numbers.values) > 1 and any(
+            calculation(abs(each), _CENT, numbers.values, known=numbers, multiples=(), steps=Steps()) is not None
+            for each in (value, value / 100)
+        )
 
     def _is_explained(self, value: float, request: str, *, of_answer: bool = True) -> bool:
         """Whether the answer, the request or a result has a number, or numbers that it follows from."""
@@ -278,6 +310,7 @@ class CountMention(msgspec.Struct, frozen=True):
     end: int
     value: int
     nouns: frozenset[str]
+    is_of_groups: bool = False
 
     def is_of(self, other: "CountMention") -> bool:
         """Whether both count the same things."""
@@ -290,6 +323,9 @@ class CountWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     words: dict[str, int]
     measures: frozenset[str]
     people: frozenset[str]
+    groups: frozenset[str]
+    selves: frozenset[str]
+    wholes: frozenset[str]
     keys: frozenset[str]
     money: frozenset[str]
     naming: frozenset[str]
@@ -310,7 +346,7 @@ def _pattern() -> re.Pattern[str]:
     measures = "|".join(sorted(map(re.escape, tables.measures), key=len, reverse=True))
     return re.compile(
         rf"(?<![\w.,:/$€£¥₹#-])(?:(?P<digits>\d{{1,2}})|(?P<word>{spaced}))"
-        rf"(?P<after>(?:[ -][^\W\d_][\w'-]{{0,30}}){{1,4}})"
+        rf"(?=(?P<after>(?:[ -][^\W\d_][\w'-]{{0,30}}){{1,4}}))"
         rf"|(?:(?<!\d)(?P<figure>\d{{1,2}}) ?|(?P<solid>{solid}) ?)(?P<measure>{measures})",
         re.IGNORECASE,
     )
@@ -330,16 +366,41 @@ def _counts_in(text: str) -> Iterator[CountMention]:
         if match["measure"]:
             yield CountMention(*match.span(), value, frozenset({match["measure"]}))
             continue
-        words = [word.lower().strip("'") for word in re.split(r"[ -]", match["after"]) if word]
-        cut = next((place for place, word in enumerate(words) if word in tables.idle), len(words))
-        nouns = frozenset(_stem(word) for word in words[:cut] if len(word) >= _SHORTEST_NOUN)
+        end, words = match.end(), list[str]()
+        for found in _NOUN.finditer(text, end, match.end("after")):
+            word = found[0].lower().strip("'")
+            if word in tables.idle or word in tables.words:
+                break
+            words.append(word)
+            end = found.end()
+        nouns = frozenset(_stem(word) for word in words if len(word) >= _SHORTEST_NOUN)
         before = _WORD_BEFORE.search(text, max(0, match.start() - 20), match.start())
         is_label = before is not None and (
             before[1].lower() in months() or before[1].lower() in surroundings().label.words
         )
+        # The whole that a part is taken of: "one of my three shirts".
+        beside = _WORD.findall(text, max(0, match.start() - 20), match.start())[-2:]
+        is_label = is_label or not tables.wholes.isdisjoint(word.lower() for word in beside)
         if value and nouns and not is_label:
-            end = match.start("after") + len(match["after"]) if cut == len(words) else match.end()
-            yield CountMention(match.start(), end, value, nouns)
+            yield CountMention(match.start(), end, value, nouns, not tables.groups.isdisjoint(words))
+
+
+def _together(count: CountMention, every: Sequence[CountMention], text: str) -> set[int]:
+    """The sums of a count with those beside it and with the one who speaks: "two adults and three kids"."""
+    place = every.index(count)
+    before, after = every[max(0, place - 2) : place], every[place + 1 : place + 3]
+    sums = {
+        sum(each.value for each in (*before[len(before) - left :], count, *after[:right]))
+        for left in range(len(before) + 1)
+        for right in range(len(after) + 1)
+    } - {count.value}
+    beside = (
+        *_WORD.findall(text[max(0, count.start - 20) : count.start])[-2:],
+        *_WORD.findall(text, count.end, count.end + 20)[:2],
+    )
+    if "people" in count.nouns and not count_words().selves.isdisjoint(word.lower() for word in beside):
+        sums |= {each + 1 for each in (count.value, *sums)}
+    return sums | {count.value * each.value for each in (*before[-1:], *after[:1]) if each.is_of_groups}
 
 
 def _stem(word: str) -> str:
@@ -355,6 +416,8 @@ def _counts_of(
     named = " ".join(value.lower() for values in call.sent.values() for value in values if isinstance(value, str))
     general: list[tuple[str, int]] = []
     found = False
+    # `party_size` counts persons: three kids may be a part of them.
+    counts_anything = not count_words().measures.isdisjoint(count.nouns)
     for key, value in counted:
         words = words_of(key)
         stems = {_stem(word) for word in words} - {""}
@@ -366,7 +429,7 @@ def _counts_of(
         ):
             found = True
             yield key, value
-        elif not count_words().keys.isdisjoint(words):
+        elif not count_words().keys.isdisjoint(words) and ("people" not in stems or counts_anything):
             general.append((key, value))
     if not found and len(general) == 1 and (is_asked or any(noun in named for noun in count.nouns)):
         yield general[0]
