@@ -49,10 +49,10 @@ class _Piece:
     room: Edge
 
 
-def anchor(whole: Group) -> tuple[str | None, int]:
-    """Return what Hyperscan looks for, None if no word of the pattern is long enough, and the bytes of its words."""
+def anchor(whole: Group) -> str | None:
+    """Return what Hyperscan looks for, or None if no word of the pattern is long enough."""
     found = _of_group(whole)
-    return (None, 0) if found is None or found.length < _TOO_SHORT else (found.source, found.length)
+    return found.source if found is not None and found.length >= _TOO_SHORT else None
 
 
 def _of_group(group: Group) -> _Piece | None:

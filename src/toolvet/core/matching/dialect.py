@@ -68,11 +68,6 @@ _SMALL = 400
 # A phrase whose place does not matter is searched as it is, up to this length. Of seven phrases whose anchors are in a
 # short error, four do not match, and each of those costs `re` 3 µs.
 _LARGE = 4_000
-# So is a phrase whose anchor has fewer bytes of words than this. Three of four such anchors in a good answer do not
-# match, and each costs `re` 3 to 20 µs. For the others, the database would be twice as large.
-_WEAK = 9
-# Hyperscan finds the edges of a text only where a pattern begins or ends, and not in a buffer of many texts.
-_TEXT_EDGE = re.compile(r"\\[AzZ]|(?<!\[)\^|\$")
 # How far a repeat without end is looked for, if it is of letters, digits or spaces alone.
 _LONGEST_WORD = 48
 _BETWEEN_WORDS = Edge(1 << ord(" "), NO_LETTERS, frozenset())
@@ -100,10 +95,9 @@ def translate(regex: str, flags: re.RegexFlag, *, spans: bool) -> Translation:
     if not whole.least:
         raise UnsafePattern(regex, "it matches the empty text, so it is found everywhere")
     is_plain = len(whole.hyperscan) <= _SMALL and _is_plain(tree)
-    sought, strength = (None, 0) if is_plain else anchor(tree)
+    sought = None if is_plain else anchor(tree)
     exact = whole.exact and not sought
-    is_weak = strength < _WEAK and not _TEXT_EDGE.search(whole.hyperscan)
-    if (is_weak or not spans) and whole.most is not None and len(whole.hyperscan) <= _LARGE:
+    if not spans and whole.most is not None and len(whole.hyperscan) <= _LARGE:
         sought = None
     needs_machine = whole.ways > _MOST_WAYS
     first, _ = edges([tree])
