@@ -53,6 +53,7 @@ BEFORE = "The harbour was quiet in the morning, and the ferries waited for the t
 @pytest.mark.parametrize("before", [BEFORE[-16:], BEFORE])
 def test_phrases_are_found_behind_other_text(before: str) -> None:
     # Hyperscan finds some patterns only near the beginning of a text.
+    FAST.prepare()
     missed = [
         (identifier, text)
         for identifier, phrase in PHRASES.items()
@@ -64,6 +65,7 @@ def test_phrases_are_found_behind_other_text(before: str) -> None:
 
 def test_phrases_of_results_are_found_behind_other_text() -> None:
     known = result_phrases()
+    known.pattern_set.prepare()
     proofs = {
         f"{source.name}:{number}": phrase.hits
         for source in read_sources()
