@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 from tests.examples import examples
 
 from toolvet.core.checks.answer.phrases import read_phrases
+from toolvet.core.checks.result.phrases import phrases as result_phrases, read_sources
 from toolvet.core.matching import Hit, Pattern, PatternSet
 from toolvet.core.matching.dialect import translate
 from toolvet.core.matching.engine_re import ReEngine
@@ -44,6 +45,41 @@ def test_both_engines_agree_on_texts_that_are_made_of_what_the_phrases_know(
     asked = {identifier for _sentence, identifier in sentences} | {hit.id for hit in fast}
     wanted = [hit for hit in fast if hit.id in asked]
     assert sorted(wanted, key=lambda hit: (hit.start, hit.end, hit.id)) == slow_hits(asked, text)
+
+
+BEFORE = "The harbour was quiet in the morning, and the ferries waited for the tide. "
+
+
+@pytest.mark.parametrize("before", [BEFORE[-16:], BEFORE])
+def test_phrases_are_found_behind_other_text(before: str) -> None:
+    # Hyperscan finds some patterns only near the beginning of a text.
+    FAST.prepare()
+    missed = [
+        (identifier, text)
+        for identifier, phrase in PHRASES.items()
+        for text in (before + hit for hit in phrase.hits)
+        if identifier not in {hit.id for hit in FAST.scan(text)} and slow_hits([identifier], text)
+    ]
+    assert missed == []
+
+
+def test_phrases_of_results_are_found_behind_other_text() -> None:
+    known = result_phrases()
+    known.pattern_set.prepare()
+    proofs = {
+        f"{source.name}:{number}": phrase.hits
+        for source in read_sources()
+        for number, phrase in enumerate(source.file.phrase)
+    }
+    missed: list[tuple[str, str]] = []
+    for identifier, hits in proofs.items():
+        phrase = Pattern(identifier, known.by_id[identifier].match, spans=False)
+        alone = ReEngine([translate(phrase.regex, phrase.flags, spans=False)])
+        for text in (BEFORE + hit for hit in hits):
+            is_found = any(hit.id == identifier for hit in known.scan(text))
+            if not is_found and alone.find(text):
+                missed.append((identifier, text))
+    assert missed == []
 
 
 def test_a_choice_of_phrases_finds_just_those() -> None:
