@@ -487,6 +487,9 @@ def test_thousands_are_not_a_fraction() -> None:
         ("I refunded $60 plus the $5 shipping.", "Refund my order, $60 and shipping $5.", {"amount": 65}),
         ("I refunded your $80; a fee of $5 was kept.", "Refund my $80.", {"amount": 7_500}),
         ("I booked the villa at $2,000 with the deposit.", "Book the $2000 villa, pay 30% now.", {"deposit": 600}),
+        ("I refunded half of the $90.", "Refund half of my $90.", {"amount": 45}),
+        ("I paid $20 to each of them.", "Pay Al and Bo $20 each.", {"amount": 40}),
+        ("Ich habe die Hälfte der $90 erstattet.", "Erstatte mir die Hälfte der $90.", {"amount": 45}),
         ("I ordered ACME for $1,000.", "Buy $1000 of ACME.", {"quantity": 20}),
     ],
 )
@@ -530,6 +533,12 @@ def test_a_count_may_be_one_of_several_that_were_sent_as_one(
     assert found(text, [_booked(**arguments)], wish) == set()
     if other is not None:
         assert "wrong_value" in found(text, [_booked(**dict.fromkeys(arguments, other))], wish)
+
+
+def test_the_one_who_invites_may_be_in_the_list() -> None:
+    text, wish = "I booked a slot for two people.", "Book a slot for two people."
+    assert found(text, [_booked(attendees=["me", "Al", "Bo"])], wish) == set()
+    assert "wrong_value" in found(text, [_booked(attendees=["me", "Al", "Bo", "Cy"])], wish)
 
 
 def test_an_amount_that_was_asked_for_and_not_sent() -> None:

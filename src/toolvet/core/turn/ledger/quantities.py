@@ -17,7 +17,7 @@ from itertools import pairwise
 import msgspec
 
 from toolvet.core.discover.toml import read_toml
-from toolvet.core.json_value import is_array, is_object
+from toolvet.core.json_value import is_array, is_object, members
 from toolvet.core.schema.naming import words_of
 from toolvet.core.turn.ledger.dates import months
 from toolvet.core.turn.ledger.entries import ClaimEntry, LedgerCall
@@ -50,6 +50,7 @@ _WORD_BEFORE = re.compile(r"([^\W\d_]+)\.? \Z")
 _SHORTEST_NOUN = 3
 _MOST_COUNTED = 99
 _DEEPEST = 4
+_WITH_HOST = frozenset({"attendee", "participant", "invitee", "member"})
 _STEM = 5
 
 
@@ -221,6 +222,12 @@ class AmountSlots:
         }
         known |= {one * other for one in values for other in (*values, *alike)}
         key = slots[-1][1]
+        # The one who invites is in the list too.
+        known |= {
+            value - 1
+            for call, each, value in slots
+            if not _WITH_HOST.isdisjoint(words_of(each)) and is_array(members(call.outcome.call.arguments).get(each))
+        }
         named = {each for call, *_ in slots for id_, sent in call.sent.items() if id_.endswith("id") for each in sent}
         earlier = {
             each
@@ -260,7 +267,9 @@ class AmountSlots:
         return every | {abs(sum(sent)), *(one * other for one in sent for other in sent)}
 
     def _follows(self, value: float, said: Sequence[float], request: str) -> bool:
-        """Whether an amount follows from two numbers: `$80 minus a fee of $5`, or $500 more than a result had."""
+        """Whether an amount follows from two numbers: `$80 minus a fee of $5`, $500 more than a result had, half."""
+        if any(one and _is_share(abs(value), abs(one)) for one in said) and _part().search(f"{self._text}\n{request}"):
+            return True
         heard = list(dict.fromkeys(_numbers(self._before)))[:_MOST_PRICED]
         if any(
             abs(abs(one + sign * other) - abs(value)) < _CENT for one in said for other in heard for sign in (1, -1)
@@ -289,6 +298,18 @@ class AmountSlots:
             return True
         beside = said[:_MOST_PRICED]
         return calculation(value, _CENT, beside, known=Sorted(said), multiples=multiples, steps=Steps()) is not None
+
+
+def _is_share(value: float, of: float) -> bool:
+    times = max(value, of) / (min(value, of) or 1.0)
+    return 1.5 < times < _MOST_COUNTED and abs(times - round(times)) * min(value, of) < _CENT
+
+
+@cache
+def _part() -> re.Pattern[str]:
+    words = sorted(count_words().parts, key=len, reverse=True)
+    spaced, solid = ("|".join(word for word in words if (word < "\u0e00") is each) for each in (True, False))
+    return re.compile(rf"\b(?:{spaced})\b|{solid}", re.IGNORECASE)
 
 
 def _numbers(text: str) -> Iterator[float]:
@@ -326,6 +347,7 @@ class CountWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     groups: frozenset[str]
     selves: frozenset[str]
     wholes: frozenset[str]
+    parts: frozenset[str]
     keys: frozenset[str]
     money: frozenset[str]
     naming: frozenset[str]
