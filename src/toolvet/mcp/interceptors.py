@@ -15,6 +15,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from toolvet.core.checks import SEVERITIES, MessageSeverity, ValidationReply, parse_reply
+from toolvet.core.decodable import decodable
 from toolvet.core.json_value import elements, is_object, members, names, same
 from toolvet.core.meta import MCP_META_PREFIX
 from toolvet.errors import could_not_check
@@ -254,7 +255,7 @@ class InterceptorServer:
         # A client may write null for what it does not set.
         given = {key: each for key, each in members(request.params).items() if each is not None or key == "payload"}
         try:
-            call = msgspec.convert(given, Invocation)
+            call = msgspec.convert(given, decodable(Invocation))
         except msgspec.ValidationError as error:
             return encode_error(request.id, _INVALID_PARAMS, f"Invalid params: {error}")
         interceptor, handler = self._hosted.get(call.name, (None, None))
