@@ -86,10 +86,11 @@ def test_proxies_of_one_user_know_each_others_tools(tmp_path: Path) -> None:
     assert "orders a call of 'mail_tool', a tool of another server" in json.dumps(found)
     (tmp_path / "toolvet.toml").write_text('[proxy]\nsteering = "hold"\n', encoding="utf-8")
     assert json.loads(run("sums", order)[0])["result"]["tools"] == []
-    # A list that is older than a week says nothing; without the policy none is kept.
+    # A list that is older than a week says nothing and is deleted; without the policy none is kept.
     for file in (tmp_path / "cache" / "toolvet" / "proxy").iterdir():
         os.utime(file, (0, 0))
     assert len(json.loads(run("sums", order)[0])["result"]["tools"]) == 1
+    assert len(list((tmp_path / "cache" / "toolvet" / "proxy").iterdir())) == 1
     (tmp_path / "toolvet.toml").write_text('[proxy]\nsteering = "off"\n', encoding="utf-8")
     before = sorted((tmp_path / "cache" / "toolvet" / "proxy").iterdir())
     run("clock", "Tells the time.")

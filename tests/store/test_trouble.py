@@ -317,6 +317,11 @@ def test_a_password_with_an_unwritten_at_sign_is_refused_and_not_taken_for_a_hos
     assert "ter2" not in str(error.value)
 
 
+def test_the_root_folder_is_not_a_store() -> None:
+    with pytest.raises(UsageError, match="/: a store is a file"):
+        StoreAddress.read("/")
+
+
 def test_what_the_driver_raises_while_it_copies_is_what_sqlalchemy_raises(
     postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -35,7 +35,7 @@ class StoreAddress:
 
     @classmethod
     def read(cls, given: "str | os.PathLike[str]") -> "StoreAddress":
-        """Return the address of a store. Raises UsageError for a URL of another database.
+        """Return the address of a store. Raises UsageError for a URL of another database, and for `/`.
 
         >>> StoreAddress.read("postgresql://ann:secret@db/verdicts").shown
         'postgresql+psycopg://ann@db/verdicts'
@@ -68,5 +68,7 @@ class StoreAddress:
     @classmethod
     def _of_file(cls, path: Path) -> "StoreAddress":
         path = path.absolute()
+        if not path.name:
+            raise UsageError(f"{path}: a store is a file, and this is a folder")
         kind: Literal["sqlite", "lines"] = "lines" if path.suffix == ".jsonl" else "sqlite"
         return cls(kind, f"sqlite:///{path}", str(path), path, path.with_name(f"{path.name}.spool"))

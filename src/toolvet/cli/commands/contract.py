@@ -2,9 +2,14 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from toolvet.assess.contracting import ToolContract
 
 
 def command(
@@ -67,15 +72,7 @@ def command(
         document = {"format": "toolvet-contract/1", "record": record, "tools": to_builtins(found)}
         sys.stdout.write(escape_unseen(text.dumps(document, indent=2, ensure_ascii=False)) + "\n")
     else:
-        width = max([4, *(len(visible(each.tool)) for each in found)])
-        lines = [f"{'tool':<{width}}  results  left out  constraints  undecided"]
-        for each in found:
-            made = each.proposal
-            counts = ("-", "-") if made is None else (len(made.evidence), len(made.undecided))
-            says = "JSON as text: also send structuredContent" if each.is_text else each.why
-            numbers = f"{each.results:>7}  {each.failed:>8}  {counts[0]:>11}  {counts[1]:>9}  {visible(says)}"
-            lines.append(f"{visible(each.tool):<{width}}  {numbers}".rstrip())
-        sys.stdout.write("\n".join(lines) + "\n")
+        _print_table(found)
         for each in found if tool else ():
             if each.proposal is not None:
                 schema = text.dumps(each.proposal.schema, indent=2, ensure_ascii=False)
@@ -93,3 +90,18 @@ def command(
             raise UsageError(f"--out {out}: {error.strerror}") from error
         sys.stderr.write(f"contracts: {out}\n")
     return 0
+
+
+def _print_table(found: "Sequence[ToolContract]") -> None:
+    """Print a line for each tool: how many results, and how many constraints they gave."""
+    from toolvet.core.visible import visible  # noqa: PLC0415 - as above
+
+    width = max([4, *(len(visible(each.tool)) for each in found)])
+    lines = [f"{'tool':<{width}}  results  left out  constraints  undecided"]
+    for each in found:
+        made = each.proposal
+        counts = ("-", "-") if made is None else (len(made.evidence), len(made.undecided))
+        says = "JSON as text: also send structuredContent" if each.is_text else each.why
+        numbers = f"{each.results:>7}  {each.failed:>8}  {counts[0]:>11}  {counts[1]:>9}  {visible(says)}"
+        lines.append(f"{visible(each.tool):<{width}}  {numbers}".rstrip())
+    sys.stdout.write("\n".join(lines) + "\n")

@@ -30,11 +30,12 @@ def names_of_neighbours(server: str) -> frozenset[str]:
     found: set[str] = set()
     own, oldest = _file_of(server), time.time() - _DAYS * 86_400
     with suppress(OSError):
-        for file in islice(folder.glob("*.json") if folder is not None else (), _MOST_SERVERS):
-            if file.name != own:
-                with suppress(OSError, msgspec.DecodeError), os.fdopen(_open(file), "rb") as stream:
-                    if os.fstat(stream.fileno()).st_mtime >= oldest:
-                        found.update(msgspec.json.decode(stream.read(_MOST_BYTES), type=list[str]))
+        for file in islice(folder.iterdir() if folder is not None else (), _MOST_SERVERS):
+            with suppress(OSError, msgspec.DecodeError), os.fdopen(_open(file), "rb") as stream:
+                if os.fstat(stream.fileno()).st_mtime < oldest:
+                    file.unlink()
+                elif file.suffix == ".json" and file.name != own:
+                    found.update(msgspec.json.decode(stream.read(_MOST_BYTES), type=list[str]))
     return frozenset(found)
 
 
