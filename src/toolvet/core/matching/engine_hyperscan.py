@@ -1,8 +1,8 @@
 """Hyperscan: all patterns in one pass, about 1 GB/s, in linear time whatever the pattern and the text.
 
 Hyperscan reports which patterns may match and where the matches end. `re` decides whether they match and where they
-start, in a window around each end. Hyperscan can report starts, too (HS_FLAG_SOM_LEFTMOST), but that made the database
-three times as large and the scan up to ten times as slow. It also crashes the engine of the 0.9.1 wheel: `a+b` over a
+start, in a window around each end. Hyperscan can report starts, too (HS_FLAG_SOM_LEFTMOST), but that makes the database
+eight times as large and the scan ten times as slow. It also crashes the engine of the 0.9.1 wheel: `a+b` over a
 thousand `a` is a segmentation fault.
 
 `CompiledSet`: the databases of a set of patterns, from the cache if the set is large.
