@@ -313,11 +313,13 @@ def test_who_ends_a_run_starts_nothing_again(tmp_path: Path, monkeypatch: pytest
     pool = Pool(plan, 1, EngineFigures())
     found = threading.Thread(target=lambda: list(pool.judged(reader.chunks((), ReadPosition()))), daemon=True)
     found.start()
-    while not (tmp_path / "started").exists():
+    started = tmp_path / "started"
+    # The file is there before its first line is.
+    while not started.exists() or not started.stat().st_size:
         time.sleep(0.01)
     pool.close()
     found.join()
-    assert len((tmp_path / "started").read_text(encoding="utf-8").splitlines()) == 1
+    assert len(started.read_text(encoding="utf-8").splitlines()) == 1
 
 
 def test_a_chunk_is_some_megabytes_however_large_the_rows_are(tmp_path: Path) -> None:
